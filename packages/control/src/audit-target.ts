@@ -1,10 +1,9 @@
 import { constants, fstatSync, type Stats, write } from 'node:fs';
 import { type FileHandle, lstat, open, stat, statfs } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { checkFolder } from './runtime-folder.ts';
+import { checkFolder, ownUid } from './runtime-folder.ts';
 
 /** Where audit lines go. */
 export interface AuditTarget {
@@ -201,7 +200,7 @@ const checkPlace = async (path: string): Promise<void> => {
 /** @throws Error if another user can change the file. */
 const checkFile = async (path: string, handle: FileHandle): Promise<Stats> => {
   const found = await handle.stat();
-  const { uid } = userInfo();
+  const uid = ownUid();
   if (!found.isFile()) throw new Error(`${path} is no longer a file.`);
   if ((found.mode & 0o002) !== 0) throw new Error(`${path} can be written by every user. Run: chmod o-w ${path}`);
   if (uid !== -1 && found.uid !== uid && found.uid !== 0)

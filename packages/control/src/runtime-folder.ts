@@ -1,20 +1,23 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { warnOnce } from '@breakerbox/core/internal';
+
+/** -1 on Windows. Without `userInfo`, which throws in a container whose user has a number and no name. */
+export const ownUid = (): number => process.geteuid?.() ?? -1;
 
 /**
  * The folder for sockets, in which `breakerbox ctl` looks: `breakerbox` in `XDG_RUNTIME_DIR`, else in a folder of the user among the
  * temporary files.
  */
 export const runtimeFolder = (env: NodeJS.ProcessEnv = process.env): string =>
-  join(env.XDG_RUNTIME_DIR || join(tmpdir(), `breakerbox-${userInfo().uid}`), 'breakerbox');
+  join(env.XDG_RUNTIME_DIR || join(tmpdir(), `breakerbox-${ownUid()}`), 'breakerbox');
 
 /** Whether only this user can put files there: in a folder of another user, a socket may be anyone's. */
 export const isOwn = (folder: string): boolean => {
   const found = lstatSync(folder, { throwIfNoEntry: false });
-  const { uid } = userInfo();
-  return found?.isDirectory() === true && (uid === -1 || (found.uid === uid && (found.mode & 0o022) === 0)); // -1: Windows.
+  const uid = ownUid();
+  return found?.isDirectory() === true && (uid === -1 || (found.uid === uid && (found.mode & 0o022) === 0));
 };
 
 /** Others may add files to a folder with this bit, but neither remove nor replace those of another user. */
@@ -31,7 +34,7 @@ const leadingTo = (path: string): readonly string[] =>
  * @throws Error if the folder belongs to another user than this one and root, or if every user can write to it.
  */
 export const checkFolder = (folder: string, option: string): void => {
-  if (userInfo().uid === -1 || !existsSync(folder)) return;
+  if (ownUid() === -1 || !existsSync(folder)) return;
   const own = [resolve(folder), realpathSync(folder)];
   const fix = `Set ${option} to a path in a folder that only you can write to`;
   // A symbolic link on the way is as good as what it leads to, unless another user made it.
@@ -52,7 +55,7 @@ export const checkFolder = (folder: string, option: string): void => {
 
 const faultOf = (path: string): { readonly what: string; readonly or: string } | undefined => {
   const found = lstatSync(path);
-  if (found.uid !== userInfo().uid && found.uid !== 0) return { what: 'belongs to another user', or: '' };
+  if (found.uid !== ownUid() && found.uid !== 0) return { what: 'belongs to another user', or: '' };
   if (!found.isDirectory() || (found.mode & 0o002) === 0 || (found.mode & STICKY) !== 0) return undefined;
   return { what: 'can be written by every user', or: `, or run chmod o-w ${path}` };
 };

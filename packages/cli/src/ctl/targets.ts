@@ -30,8 +30,17 @@ export const targetsOf = (
   const shown = token ?? env.BREAKERBOX_CONTROL_TOKEN;
   return urls.map((given) => {
     const [url, own = shown] = withoutToken(given);
-    return { url, token: own && tokenFor(url, own, plainHttp), user: userInfo().username };
+    return { url, token: own && tokenFor(url, own, plainHttp), user: userName() };
   });
+};
+
+/** The number of the user if it has no name, as in a container. */
+const userName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.geteuid?.());
+  }
 };
 
 /** `https://TOKEN@HOST`: a token for that endpoint alone, which then gets no other. */
