@@ -12,7 +12,7 @@ import {
 import { documentOf } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
 import { CODES, type Flags, type Invocation, reachable } from './ctl-flags.ts';
-import { type FoundSession, pauses, sessionsNamed, silentOf, wayOverLimit } from './look-commands.ts';
+import { type FoundSession, pauses, sessionsNamed, silentOf, waysOverLimits } from './look-commands.ts';
 import { look } from './targets.ts';
 
 /** The processes of a session, and the endpoints that did not answer. Reports it if there is no such session. */
@@ -52,11 +52,10 @@ const needs = (action: 'resume' | 'confirm', { state, event }: SessionState): bo
 
 /** Undefined unless a limit pauses the session, or its sub-agent of this name. */
 const byLimit = (session: SessionState, id: string): string | undefined => {
-  const command = session.state === 'paused_systemic' ? undefined : wayOverLimit(session, id);
-  return (
-    command &&
-    `Session ${id} is paused by a limit, and resume extends no limit. Nothing was done. To let it go on: breakerbox ctl ${command}`
-  );
+  const commands = session.state === 'paused_systemic' ? [] : waysOverLimits(session, id);
+  if (commands.length === 0) return undefined;
+  const ways = commands.map((command) => `breakerbox ctl ${command}`).join(', or ');
+  return `Session ${id} is paused by a limit, and resume extends no limit. Nothing was done. To let it go on: ${ways}`;
 };
 
 const NOT_NEEDED = {

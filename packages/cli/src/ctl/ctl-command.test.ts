@@ -47,6 +47,19 @@ test('A7: a person finds a paused session, confirms the recovery, and the sessio
   expect((await ctl('resume', 'run-1', '--cycle', '7')).code).toBe(3);
 });
 
+test('A7, D2: resume names each sub-agent with this id that a limit pauses', async () => {
+  const { box, ctl } = await agent();
+  const session = box.session({ id: 'run-1', limits: { calls: 100 } });
+  for (const planner of ['one', 'two']) {
+    const child = session.child({ id: planner }).child({ id: 'researcher', portion: { calls: 1 } });
+    child.acquire('search').settle({ outcome: 'success' });
+  }
+  expect((await ctl('resume', 'researcher')).out).toContain(
+    'breakerbox ctl extend --size 1 run-1/one/researcher calls AMOUNT, or breakerbox ctl extend --size 1 run-1/two/researcher calls AMOUNT\n',
+  );
+  expect((await ctl('show', 'run-1')).out).toContain('- run-1/two/researcher: 1 call');
+});
+
 test('A7, D2: a person extends the limit that pauses a run, and resume says that it does not', async () => {
   const { box, ctl } = await agent();
   const session = box.session({ id: 'run-1', limits: { calls: 1_500, cost: { amount: 5, currency: 'USD' } } });

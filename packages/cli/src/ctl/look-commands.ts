@@ -102,17 +102,15 @@ const firstReport = async (
 export const wayBack = (session: SessionState, name: string): string | undefined => {
   const { id, state, budget, event } = session;
   if (state === 'paused_budget') return `resume --cycle ${budget.cycle} ${shown(id)}`;
-  if (state !== 'paused_systemic' || event === undefined) return wayOverLimit(session, name);
+  if (state !== 'paused_systemic' || event === undefined) return waysOverLimits(session, name)[0];
   return `confirm ${isPlain(event.id) ? `--event ${event.id}` : `--event=${quoted(event.id)}`} ${shown(id)}`;
 };
 
-/** The command that extends the limit which pauses a session; or its sub-agent, while the session may go on (D1). */
-export const wayOverLimit = (session: SessionState, name: string): string | undefined => {
-  const [found] = [{ path: session.id, limits: session.limits }, ...childrenNamed(session, name)].flatMap(
-    ({ path, limits = [] }) => limits.filter(pauses).map(({ size, limit }) => ({ path, size, limit })),
+/** The commands that extend the limits which pause a session; or its sub-agents of this name, while the session may go on (D1). */
+export const waysOverLimits = (session: SessionState, name: string): readonly string[] =>
+  [{ path: session.id, limits: session.limits }, ...childrenNamed(session, name)].flatMap(({ path, limits = [] }) =>
+    limits.filter(pauses).map(({ size, limit }) => `extend --size ${size} ${shown(path)} ${limit} AMOUNT`),
   );
-  return found && `extend --size ${found.size} ${shown(found.path)} ${found.limit} AMOUNT`;
-};
 
 /** D2: whether a limit pauses its session. */
 export const pauses = ({ level, mode }: LimitState): boolean => level === 'reached' && mode === 'pause';

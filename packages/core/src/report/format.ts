@@ -3,6 +3,7 @@ import { keepsCharges } from '../budget/ledger.ts';
 import { BreakerboxUsageError, show } from '../checks/checks.ts';
 import { isModelCircuit } from '../checks/names.ts';
 import { circuitNameOf } from '../circuit/policy.ts';
+import { amountOf } from '../routing/limit-text.ts';
 import type { Route } from '../routing/route.ts';
 import { formatDuration } from '../routing/wording.ts';
 import { isMostlyIgnored } from '../session-tools.ts';
@@ -247,25 +248,30 @@ const circleSection: Section = ({ circles = [] }) => [
 const MOST_CHILDREN = 20;
 
 /** D1: the tree of sub-agents, and what each has used. */
-const childSection: Section = ({ children = [] }) => {
-  const lines = children.flatMap((child) => childLines(child, ''));
+const childSection: Section = ({ children = [], limits = [], session }) => {
+  const currency = limits.find(({ limit }) => limit === 'cost')?.currency ?? '';
+  const lines = children.flatMap((child) => childLines(child, '', `${session}`, currency));
   const more = lines.length - MOST_CHILDREN;
   return ['Sub-agents', [...lines.slice(0, MOST_CHILDREN), ...(more > 0 ? [item('-', `and ${more} more.`)] : [])]];
 };
 
-const childLines = (child: ChildReport, indent: string): readonly string[] => {
+/** `above`: the path of the session above it, by which commands name it exactly. */
+const childLines = (child: ChildReport, indent: string, above: string, ofRoot: string): readonly string[] => {
   const { name, session, ended, used, limits } = child;
+  const path = `${above}/${session}`;
+  const currency = limits.find(({ limit }) => limit === 'cost')?.currency ?? ofRoot;
   const spent = [
     counted(used.calls, 'call'),
     ...(used.steps > 0 ? [counted(used.steps, 'step')] : []),
     ...(used.tokens > 0 ? [counted(used.tokens, 'token')] : []),
+    ...(used.cost > 0 ? [amountOf(used.cost, { limit: 'cost', currency }).trim()] : []),
     ...limits.filter(({ level }) => level !== null).map((one) => `${limitText(one)} (${one.level})`),
     ...(ended ? ['ended'] : []),
   ];
-  const who = name === null ? named(session) : `${named(name)} (${named(session)})`;
+  const who = name === null ? named(path) : `${named(name)} (${named(path)})`;
   return [
     item(`${indent}-`, `${who}: ${spent.join(', ')}.`),
-    ...child.children.flatMap((one) => childLines(one, `${indent}  `)),
+    ...child.children.flatMap((one) => childLines(one, `${indent}  `, path, currency)),
   ];
 };
 

@@ -573,8 +573,15 @@ describe('D1: how large a tree may be', () => {
       expect.objectContaining({ session: 'three', ended: true, children: [] }),
     ]);
     const text = formatReport(found);
-    expect(text).toContain('researcher (one): 5 calls, 2 steps, 1,234 tokens, 5 of 5 tool calls');
-    expect(text).toContain('three: 0 calls, ended.');
+    expect(text).toContain(`researcher (${session.id}/one): 5 calls, 2 steps, 1,234 tokens, 5 of 5 tool calls`);
+    expect(text).toContain(`  - ${session.id}/one/two: 4 calls`);
+    expect(text).toContain(`${session.id}/three: 0 calls, ended.`);
+  });
+
+  test('D1, Q1: the report says what a sub-agent cost', () => {
+    const { session } = bench({ limits: { cost: { amount: 5, currency: 'USD' } } });
+    session.child({ id: 'one' }).spend({ cost: 0.25 });
+    expect(formatReport(report(session))).toContain('/one: 0 calls, 0.25 USD.');
   });
 
   test('D1, W1: a plan of a child is made by its limits', () => {
