@@ -318,8 +318,8 @@ export const fleetConfigs: fc.Arbitrary<CaseConfig> = fc
     own: sharedConfigs,
     systemic: fc.oneof(
       fc.constant(false as const),
-      fc.constant({}),
-      fc.record({ ...sharing, pause, recovery: byProbe }, { requiredKeys: [] }),
+      { weight: 3, arbitrary: fc.constant({}) },
+      { weight: 3, arbitrary: fc.record({ ...sharing, pause, recovery: byProbe }, { requiredKeys: [] }) },
     ),
     shares: fc.record({ a: share, b: share, c: share, g: share, defaults: share }),
     isObserved: fc.constantFrom(false, false, false, false, true),

@@ -8,6 +8,7 @@ type Happening = Parameters<typeof happen>[1];
 const unexplained = { digest: 'one', ofTool: true };
 const UNEXPLAINED = { says: undefined, verdict: { category: 'unknown', unexplained } } as const;
 const UNEXPLAINED_ANSWER = { says: undefined, verdict: { category: 'tool_error', unexplained } } as const;
+const KEY_FAILS = { outcome: 'failure', category: 'network', blames: 'key' } as const;
 
 /** Cases in which engine and model once disagreed. */
 const FOUND: readonly (readonly [name: string, config: World, all: readonly Happening[]])[] = [
@@ -47,6 +48,22 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'unusable' }, times: 1 },
       { kind: 'wait', ms: 60_000 },
       { kind: 'call', slot: 0, tool: 'a', how: UNEXPLAINED_ANSWER, times: 1 },
+    ],
+  ],
+  [
+    'C14, C15: the group of a probe hears of its end before the tool, which opens by its keys',
+    {
+      tools: { a: { group: 'g', keysThreshold: 2 }, b: { group: 'g' } },
+      groups: { g: { failureThreshold: 1, groupThreshold: 1, cooldownMs: 1 } },
+      scope: 'process',
+      checked: [],
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'wait', ms: 1 },
+      { kind: 'call', slot: 0, tool: 'a', key: 'k', how: KEY_FAILS, times: 1 },
+      { kind: 'wait', ms: 600_000 },
+      { kind: 'call', slot: 0, tool: 'a', key: 'm', how: KEY_FAILS, times: 1 },
     ],
   ],
   [

@@ -510,6 +510,17 @@ export const orders: fc.Arbitrary<readonly Happening[]> = fc.array(
         times: fc.constantFrom(1, 1, 3),
       }),
     },
+    // Tools that fail together: without these, few cases reach an event.
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: kind('call'),
+        slot,
+        tool: fc.constantFrom('a', 'b', 'c'),
+        how: fc.constant(network),
+        times: fc.constant(3),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ kind: kind('wait'), ms: fc.constantFrom(1, 500, 10_000, 60_000) }) },
   ),
   { maxLength: 100, size: 'max' },

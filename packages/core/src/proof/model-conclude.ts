@@ -40,9 +40,11 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   // C14: a probe of the key has failed too if the failure is the tool's.
   const isOfKey = blames === 'key' || outcome === 'success' || (outcome === 'failure' && permit.key?.holdsSlot);
   if (!late && isOfKey) moveKey(model, permit, resultOf(permit, ended)(permit.key), at);
-  if (!late && outcome === 'ignored') hearOfKeys(model, permit, ended, at);
   const isWithoutVerdict = outcome === 'ignored' && category !== 'cancelled' && category !== 'denied';
-  if (!late && isWithoutVerdict) for (const one of layers) giveUp(model, permit, one, at); // C8
+  for (const one of !late && outcome === 'ignored' ? layers : []) {
+    if (one === permit.own) hearOfKeys(model, permit, ended, at);
+    if (isWithoutVerdict) giveUp(model, permit, one, at); // C8
+  }
   if (late || outcome === 'ignored' || !isCounted) return;
   charge(model, permit, ended, at, isShared || permit.own?.holdsSlot === true);
   const result = resultOf(permit, ended);

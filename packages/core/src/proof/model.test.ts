@@ -58,8 +58,8 @@ const REACHED_IN_FLEETS: Readonly<Record<string, number>> = {
   'decisions probe_due': 150,
   'decisions group_open': 300,
   'decisions group_probe_due': 20,
-  'decisions systemic': 100,
-  'systemicEvents network': 8,
+  'decisions systemic': 500,
+  'systemicEvents network': 50,
 };
 
 /** The same for models, in 10,000 cases. */
