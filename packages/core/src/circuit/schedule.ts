@@ -71,15 +71,15 @@ export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment, ask
   return {
     ...(steps !== undefined && { steps }),
     ms: msLeft(outage, policy, now),
-    notBeforeMs: notBeforeLeft(outage, now),
+    notBeforeMs: notBeforeLeft(outage, at),
   };
 };
 
 /** Whether a probe may go now. With `asking`, a probe of that tool (C15). */
 export const probeDue = (outage: Outage, policy: CircuitPolicy, at: Moment, asking?: Asking): boolean => {
   if (outage.held !== undefined) return isWithin(outage.held, at);
+  if (notBeforeLeft(outage, at) > 0) return false;
   const now = momentFor(outage, at, asking);
-  if (notBeforeLeft(outage, now) > 0) return false;
   return (stepsLeft(outage, policy, now) ?? 1) <= 0 || msLeft(outage, policy, now) <= 0;
 };
 
@@ -90,14 +90,17 @@ export const isWithin = ({ fromMs, untilMs }: Held, { ms }: Moment): boolean => 
 const heldLeft = ({ openedAt, waitMs }: Outage, held: Held, at: Moment): number =>
   isWithin(held, at) ? 0 : Math.max(1_000, (held.fromMs > at.ms ? held.fromMs : openedAt.ms + waitMs) - at.ms);
 
-/** C15: the tool whose probe failed waits longer than the others, by its own wait, so that another tool probes first. */
+/**
+ * C15: the tool whose probe failed waits longer than the others, by its own wait, so that another tool probes first. The schedule alone
+ * is asked about this moment: a Retry-After ends by the real clock.
+ */
 const momentFor = ({ probedBy }: Outage, at: Moment, asking: Asking | undefined): Moment => {
   if (asking === undefined || asking.tool !== probedBy) return at;
   const { cooldownMs, probeAfterSteps } = asking.policy;
   return { ms: at.ms - cooldownMs, step: at.step - probeAfterSteps[0], stepMs: at.stepMs };
 };
 
-/** 0 means that there is no Retry-After. It is not a moment: {@link momentFor} may return one before the clock's origin. */
+/** 0 means that there is no Retry-After. It is not a moment: a clock may show less than 0. */
 const notBeforeLeft = ({ notBeforeMs }: Outage, { ms }: Moment): number =>
   notBeforeMs === 0 ? 0 : Math.max(0, notBeforeMs - ms);
 

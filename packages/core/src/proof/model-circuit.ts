@@ -346,10 +346,11 @@ export const isDue = ({ steps, ms, notBeforeMs }: ProbeWait): boolean =>
 
 /**
  * C15: the tool whose probe of a group (or of an event) failed probes again after its own wait; the others when the circuit is
- * due.
+ * due. Its Retry-After ends at the same time for all (O3).
  */
 export const isDueFor = (circuit: ModelCircuit, tool: string, own: Rules, when: When, lastStepMs: number): boolean => {
-  if (circuit.avoids !== tool) return isDue(waits(circuit, when, lastStepMs));
+  const now = waits(circuit, when, lastStepMs);
+  if (circuit.avoids !== tool) return isDue(now);
   const early = { ms: when.ms - own.cooldownMs, step: when.step - (own.probeAfterSteps[0] ?? 0) };
-  return isDue(waits(circuit, early, lastStepMs));
+  return isDue({ ...waits(circuit, early, lastStepMs), notBeforeMs: now.notBeforeMs });
 };

@@ -3,7 +3,7 @@ import type { Session } from '../session-api.ts';
 import { restore as restoreOf } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { failOnce, steps, succeedOnce } from '../test-support.ts';
-import { failAll, grouped, hear, notClosed, openGroup, reasonsOf } from './test-support.rules.ts';
+import { failAll, grouped, hear, inAnotherProcess, notClosed, openGroup, reasonsOf } from './test-support.rules.ts';
 
 const both = (session: Session) => ['group:g', 'a'].map((name) => session.peek(name)?.state);
 
@@ -102,6 +102,20 @@ describe('C15: after a failed probe', () => {
     expect(session.acquire('a').reason).toBe('group_open');
     clock.advance(1);
     expect(session.acquire('a').reason).toBe('group_probe_due');
+  });
+
+  test('C15, O3: a Retry-After that is over delays the same tool no further, also after a restore', () => {
+    const { session, clock, box } = grouped();
+    openGroup(session);
+    steps(session, 3);
+    session.acquire('a').settle({ outcome: 'failure', category: 'network', retryAfterMs: 1_000 });
+    clock.advance(1_000);
+    expect(session.explain('a').nextProbe).toMatchObject({ steps: 6, notBeforeMs: 0 });
+    const restored = inAnotherProcess(session, box, { elapsedMs: 0 });
+    for (const one of [session, restored]) {
+      steps(one, 6);
+      expect(one.acquire('a').reason).toBe('group_probe_due');
+    }
   });
 
   test('C15: the preference avoids the tool that failed last, and closing ends it', () => {

@@ -99,6 +99,17 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(session.view().systemic).toBeUndefined();
   });
 
+  test('C15, O3, S5: a Retry-After of a failed probe ends at the same time for all tools of the event', () => {
+    const { session, clock } = two();
+    bringDown(session);
+    clock.advance(5 * MINUTE);
+    expect(failOnce(session, 'a', 'network', 11 * MINUTE)).toBe('probe'); // Alone, `a` waits 10 + 1 minutes, and `b` 10.
+    clock.advance(11 * MINUTE - 1);
+    expect(reasonsOf(session, 'a', 'b')).toEqual(['systemic', 'systemic']);
+    clock.advance(1);
+    expect(reasonsOf(session, 'a', 'b')).toEqual(['probe_due', 'probe_due']);
+  });
+
   test('C7, C8, S5: a probe returns its slot and does not end the event if an operator takes over its tool', () => {
     for (const mode of ['disabled', 'observe_only'] as const) {
       const { session, clock } = two();
