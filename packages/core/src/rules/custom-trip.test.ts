@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
 import { BreakerboxConfigError, type CustomTripPolicy, createBreakerbox } from '../index.ts';
@@ -59,6 +60,29 @@ describe('C3: a trip policy of your own', () => {
       for (let n = 0; n < 3; n += 1) failOnce(session, 'a', 'network');
       expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'consecutive' });
     }
+  });
+
+  test.each([
+    ['throws', () => assert.fail('a mistake')],
+    ['returns a promise', async () => 9],
+  ])('C3, E5: a call at which record %s counts for nothing, and earlier counts stay', (_, mistake) => {
+    watchDiag();
+    let isMistaken = false;
+    const record: typeof thrice.record = (...args) => (isMistaken ? (mistake() as never) : thrice.record(...args));
+    const tripped: typeof thrice.tripped = (failures, { tokens }) => failures >= 3 || tokens > 0;
+    const { session } = made({ ...thrice, record, tripped });
+    for (let n = 0; n < 2; n += 1) {
+      failOnce(session, 'a');
+      succeedOnce(session, 'a');
+    }
+    isMistaken = true;
+    session.acquire('a').settle({ outcome: 'failure', category: 'network', tokens: 1 });
+    expect(session.peek('a')?.state).toBe('closed');
+    isMistaken = false;
+    succeedOnce(session, 'a');
+    expect(session.peek('a')?.state).toBe('closed');
+    failOnce(session, 'a');
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'custom' });
   });
 
   test('C3, E5: one that returns a promise never opens, and diag says so', () => {

@@ -17,8 +17,8 @@ export interface TripCall {
 
 /**
  * A trip policy of your own (C3): it opens the circuit beside the built-in ones. Both functions must be pure and fast, because they run in
- * the decision. An error in them, or a promise, goes to OpenTelemetry's `diag`, and the call then counts for nothing here. Counts begin again
- * when the circuit closes.
+ * the decision. An error in them, or a promise, goes to OpenTelemetry's `diag`. In `record`, the call then counts for nothing here, and
+ * earlier counts stay. In `tripped`, the circuit does not open here with this call. Counts begin again when the circuit closes.
  *
  * @example Opens when a paid tool has failed three times in all since the circuit last closed
  * ```ts
@@ -44,6 +44,8 @@ export interface CustomTripPolicy<Counts = unknown> {
 export interface CustomCounts {
   readonly of: string;
   readonly counts: unknown;
+  /** `record` failed at the latest call, which these counts do not contain. */
+  readonly isWithoutLatest?: true;
 }
 
 const check: Check = (path, value) => {
@@ -64,8 +66,9 @@ const callOf = ({ category, durationMs = 0, tokens = 0 }: CountedCall, ms: numbe
   ms,
 });
 
-/** Types forbid promises, but not every caller has types. A promise is an error as one that is thrown. */
-const answerOf = <T>(what: string, ask: () => T): T | undefined => safely(what, () => atOnce(what, ask()));
+/** Types forbid promises, but not every caller has types. A promise is an error as one that is thrown: undefined. */
+const answerOf = <T>(what: string, ask: () => T): { readonly answer: T } | undefined =>
+  safely(what, () => ({ answer: atOnce(what, ask()) }));
 
 const asWritten: Check = (path, value) =>
   isRecord(value) && typeof value.of === 'string' ? [] : [{ path, message: 'is not what snapshot(session) wrote.' }];
@@ -77,13 +80,15 @@ export const customTrip = {
   resolve: ({ trip }) => ({ trip }),
   record: (kept, call, { trip }, ms) => {
     if (trip === undefined) return undefined;
-    const before = kept?.of === trip.name ? kept.counts : undefined;
-    const counts = answerOf('record() of a trip policy', () => trip.record(before, callOf(call, ms)));
-    return counts === undefined ? undefined : { of: trip.name, counts };
+    const before = kept?.of === trip.name ? kept : undefined;
+    const next = answerOf('record() of a trip policy', () => trip.record(before?.counts, callOf(call, ms)));
+    if (next === undefined) return before && { ...before, isWithoutLatest: true };
+    return next.answer === undefined ? undefined : { of: trip.name, counts: next.answer };
   },
-  tripped: ({ counts }, call, { trip }, ms) =>
-    answerOf('tripped() of a trip policy', () => trip?.tripped(counts, callOf(call, ms))) === true,
-  snapshot: { write: (counts) => counts, check: asWritten, read: (kept) => kept as CustomCounts },
+  tripped: ({ counts, isWithoutLatest }, call, { trip }, ms) =>
+    !isWithoutLatest &&
+    answerOf('tripped() of a trip policy', () => trip?.tripped(counts, callOf(call, ms)))?.answer === true,
+  snapshot: { write: ({ of, counts }) => ({ of, counts }), check: asWritten, read: (kept) => kept as CustomCounts },
 } as const satisfies TripPolicy<
   { readonly trip?: CustomTripPolicy | undefined },
   { readonly trip: CustomTripPolicy | undefined },
