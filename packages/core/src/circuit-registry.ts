@@ -245,12 +245,19 @@ export class CircuitRegistry implements CircuitChanges {
     const isMember = this.box.group(name) && this.#absorbs(tracked);
     const fromClosed = before.state === 'closed';
     if (fromClosed && isMember !== undefined) this.#absorb(isMember);
+    // G3: a fleet dates what it opens.
+    const openedMs = fromClosed && next.state === 'open' ? next.outage.openedAt.ms : at.ms;
     const isEvent =
       opens &&
       next.state === 'open' &&
       this.ledgers.opened(
         mode,
-        { tool: name, category: next.outage.category, at, unixMs: this.box.clock.unixNow() },
+        {
+          tool: name,
+          category: next.outage.category,
+          at: { ...at, ms: openedMs },
+          unixMs: this.box.clock.unixNow() - (at.ms - openedMs),
+        },
         { fromClosed, isMember: fromClosed ? isMember : undefined },
       );
     this.#moved(tracked, before, next, by);

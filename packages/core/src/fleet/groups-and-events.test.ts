@@ -91,14 +91,20 @@ const inEvent = () => {
 };
 
 describe('S1, S5, G8: correlated events of a fleet', () => {
-  test('S1: two circuits that are held in one category are an event, dated by the fleet', async () => {
-    const { call, feed, session, heard, circuits } = inEvent();
-    feed('a', hold(100_000));
-    feed('b', hold(30_000));
+  test('S1, S4: two circuits that are held in one category are an event, dated by the fleet', async () => {
+    const { call, feed, session, heard, circuits, wait } = inEvent();
+    feed('a', hold(95_000));
+    feed('b', hold(25_000));
+    wait(5_000);
     expect(call('a')).toBe('systemic');
     expect(call('c')).toBe('closed');
-    const ages = session.view().systemic?.openings.map(({ at }) => 1_000_000 - at.ms);
-    expect(ages).toEqual([100_000, 30_000]);
+    const ages = session
+      .view()
+      .systemic?.openings.map(({ at, unixMs }) => [1_005_000 - at.ms, 1_700_001_005_000 - unixMs]);
+    expect(ages).toEqual([
+      [100_000, 100_000],
+      [30_000, 30_000],
+    ]);
     await heardSoon();
     expect(heard).toEqual([{ change: 'opened', name: EVENT_CIRCUIT }]);
     expect(circuits.circuit(EVENT_CIRCUIT)).toMatchObject({

@@ -47,8 +47,7 @@ const take = (
     own.circuit = next;
     return;
   }
-  const ms = next.state === 'open' && circuit.state === 'closed' ? next.outage.openedAt.ms : at.ms;
-  changes.move(tracked, next, { ...at, ms }, 'fleet');
+  changes.move(tracked, next, at, 'fleet');
 };
 
 /** S5: the gate of an event takes up orders as a circuit does. If the fleet's is closed, the event is over. */
