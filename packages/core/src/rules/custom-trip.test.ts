@@ -5,6 +5,7 @@ import { BreakerboxConfigError, type CustomTripPolicy, createBreakerbox } from '
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, watchDiag } from '../test-support.ts';
+import { inAnotherProcess } from './test-support.rules.ts';
 
 /** Opens at the third failure since the circuit was last closed, whatever is in between. */
 const thrice: CustomTripPolicy<number> = {
@@ -111,6 +112,29 @@ describe('C3: a trip policy of your own', () => {
     const other = restore(made({ ...thrice, name: 'other' }).box, kept);
     failOnce(other, 'a');
     expect(other.peek('a')?.state).toBe('closed');
+  });
+
+  test('C3, C11: times in its counts go on in another process, twice restored, and the time between counts', () => {
+    const inMinute: CustomTripPolicy<readonly number[]> = {
+      name: 'three in a minute',
+      record: (times = [], { category, ms }) =>
+        category === undefined ? times : [...times.filter((one) => ms - one < 60_000), ms],
+      tripped: (times) => times.length >= 3,
+    };
+    /** Three failures, each in another process: the third one is 30 s after the second one, and so much after the first one. */
+    const stateAfter = (elapsedMs: number) => {
+      const first = made(inMinute);
+      first.clock.advance(9_000_000);
+      failOnce(first.session, 'a');
+      const second = inAnotherProcess(first.session, made(inMinute).box, { elapsedMs: elapsedMs - 30_000 });
+      failOnce(second, 'a');
+      succeedOnce(second, 'a');
+      const third = inAnotherProcess(second, made(inMinute).box, { elapsedMs: 30_000 });
+      failOnce(third, 'a');
+      return third.peek('a')?.state;
+    };
+    expect(stateAfter(59_999)).toBe('open');
+    expect(stateAfter(60_000)).toBe('closed');
   });
 
   test.each([

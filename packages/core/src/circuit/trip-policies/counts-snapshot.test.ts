@@ -148,6 +148,7 @@ test.each<[unknown, string, string]>([
   [{ wasted_tokens: bucket({ ageMs: -1 }) }, '.wasted_tokens.buckets[0].ageMs', 'is -1'],
   [{ wasted_tokens: { windowMs: 10 } }, '.wasted_tokens.buckets', 'is undefined'],
   [{ custom: { of: 5 } }, '.custom', 'is not what snapshot(session) wrote.'],
+  [{ custom: { of: 'thrice', counts: 2, ms: 'soon' } }, '.custom', 'is not what snapshot(session) wrote.'],
   [{ custom: 'thrice' }, '.custom', 'is not what snapshot(session) wrote.'],
 ])('C11: %j is rejected', (counts, where, message) => {
   const [issue, ...more] = checkCounts('counts', counts);

@@ -11,7 +11,10 @@ export interface TripCall {
   readonly durationMs: number;
   /** Tokens that the call has cost; 0 if unknown (O4). */
   readonly tokens: number;
-  /** Monotonic milliseconds. Only differences mean something. */
+  /**
+   * Monotonic milliseconds. Only differences to those of earlier calls mean something. Counts may keep it: in a session that is
+   * restored, the time between counts as passed (C11).
+   */
   readonly ms: number;
 }
 
@@ -44,6 +47,8 @@ export interface CustomTripPolicy<Counts = unknown> {
 export interface CustomCounts {
   readonly of: string;
   readonly counts: unknown;
+  /** Added to the clock for {@link TripCall.ms}, after a restore: the clock of another process begins elsewhere. */
+  readonly aheadMs: number;
   /** `record` failed at the latest call, which these counts do not contain. */
   readonly isWithoutLatest?: true;
 }
@@ -59,6 +64,11 @@ const named = text('snapshots know its counts by it.', 'name');
 
 const known = optional(oneOf(ERROR_CATEGORIES, orLeaveOut('Then it is that of the latest failure.')));
 
+/** C11: what {@link TripCall.ms} was when the snapshot was taken. Older snapshots do not say it. */
+interface CustomCountsSnapshot extends Pick<CustomCounts, 'of' | 'counts'> {
+  readonly ms?: number;
+}
+
 const callOf = ({ category, durationMs = 0, tokens = 0 }: CountedCall, ms: number): TripCall => ({
   category,
   durationMs,
@@ -71,7 +81,9 @@ const answerOf = <T>(what: string, ask: () => T): { readonly answer: T } | undef
   safely(what, () => ({ answer: atOnce(what, ask()) }));
 
 const asWritten: Check = (path, value) =>
-  isRecord(value) && typeof value.of === 'string' ? [] : [{ path, message: 'is not what snapshot(session) wrote.' }];
+  isRecord(value) && typeof value.of === 'string' && (value.ms === undefined || Number.isFinite(value.ms))
+    ? []
+    : [{ path, message: 'is not what snapshot(session) wrote.' }];
 
 export const customTrip = {
   name: 'custom',
@@ -81,14 +93,22 @@ export const customTrip = {
   record: (kept, call, { trip }, ms) => {
     if (trip === undefined) return undefined;
     const before = kept?.of === trip.name ? kept : undefined;
-    const next = answerOf('record() of a trip policy', () => trip.record(before?.counts, callOf(call, ms)));
+    const aheadMs = before?.aheadMs ?? 0;
+    const next = answerOf('record() of a trip policy', () => trip.record(before?.counts, callOf(call, ms + aheadMs)));
     if (next === undefined) return before && { ...before, isWithoutLatest: true };
-    return next.answer === undefined ? undefined : { of: trip.name, counts: next.answer };
+    return next.answer === undefined ? undefined : { of: trip.name, counts: next.answer, aheadMs };
   },
-  tripped: ({ counts, isWithoutLatest }, call, { trip }, ms) =>
+  tripped: ({ counts, aheadMs, isWithoutLatest }, call, { trip }, ms) =>
     !isWithoutLatest &&
-    answerOf('tripped() of a trip policy', () => trip?.tripped(counts, callOf(call, ms)))?.answer === true,
-  snapshot: { write: ({ of, counts }) => ({ of, counts }), check: asWritten, read: (kept) => kept as CustomCounts },
+    answerOf('tripped() of a trip policy', () => trip?.tripped(counts, callOf(call, ms + aheadMs)))?.answer === true,
+  snapshot: {
+    write: ({ of, counts, aheadMs }, ms) => ({ of, counts, ms: ms + aheadMs }),
+    check: asWritten,
+    read: (kept, now) => {
+      const { of, counts, ms = now } = kept as CustomCountsSnapshot;
+      return { of, counts, aheadMs: ms - now };
+    },
+  },
 } as const satisfies TripPolicy<
   { readonly trip?: CustomTripPolicy | undefined },
   { readonly trip: CustomTripPolicy | undefined },
