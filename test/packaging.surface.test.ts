@@ -59,7 +59,7 @@ describe.each(sized)('$name', (one) => {
 const core = published.find(({ name }) => name === '@breakerbox/core') ?? expect.fail('no core');
 
 /** Bytes, minified and gzipped. `surface` writes what there is. Only a new part of the engine may raise these limits: limits of a run took 7 kB, circles 1 kB, the outcome of a run 0.1 kB, copies of runs and tallies in look aheads 0.6 kB, tables that name every reason and category 0.4 kB, and metrics that name the tools of an event 0.7 kB. */
-const AT_MOST: Sizes = { [MINIMAL]: MINIMAL_PROGRAM.limit, '. (all)': 76_612, classifyError: 5_500 };
+const AT_MOST: Sizes = { [MINIMAL]: MINIMAL_PROGRAM.limit, '. (all)': 76_755, classifyError: 5_500 };
 
 test('core stays below its limits', async () => {
   const gzipped = await sizesOf(core, workspace);

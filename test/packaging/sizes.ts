@@ -28,7 +28,7 @@ session.acquire('search').settle({ outcome: 'success' });`;
 export const MINIMAL = 'minimal program';
 
 /** The most that the minimal program may have in bytes, minified and gzipped, and the goal. Lower the limit when the code gets smaller. */
-export const MINIMAL_PROGRAM = { limit: 76_064, target: 25_000 };
+export const MINIMAL_PROGRAM = { limit: 76_210, target: 25_000 };
 
 /**
  * How large the packages are that were built in `workspace`. What a package depends on is not counted with it: it may be there
