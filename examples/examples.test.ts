@@ -104,7 +104,7 @@ describe('D1: a sub-agent is in the tree of the report, and in one trace', () =>
     const { code, stdout, stderr } = await run(`sub-agents/${example}`, { OTEL_TRACES_EXPORTER: 'console' });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('The article: breakers are back.');
-    expect(stdout).toMatch(/^Sub-agents\n {2}- [\w-]*research\w* \(.+\): 2 calls, [23] steps,[^.]* ended\.$/m);
+    expect(stdout).toMatch(/^Sub-agents\n {2}- [\w-]*research\w* \(.+\): 2 calls, [23]\s+steps,[^.]* ended\.$/m); // Lines wrap.
     const traces = new Set(stdout.match(/(?<=traceId: ')\w+/g));
     expect(stdout.match(/^ {2}name: 'invoke_agent [\w-]*'/gm)).toHaveLength(2);
     expect(stdout.match(/^ {2}parentSpanContext: undefined/gm)).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { advisedError, notice, withAdvice, withoutAdvice } from './advice.ts';
+import { NodeResponse } from './test-support/node-response.ts';
 
 const BLOCK = '<breakerbox>Do not call it now.</breakerbox>';
 const give = (value: unknown) => withAdvice(value, 'Do not call it now.');
@@ -126,7 +127,7 @@ describe('R5: an object that is not plain stays the same, and its JSON has the a
   });
 
   test('one that cannot change is replaced by its JSON', () => {
-    const frozen = Object.freeze(new Response('down', { status: 503 }));
+    const frozen = Object.freeze(new NodeResponse('down', { status: 503 }));
     expect(give(frozen)).toEqual({ ok: false, status: 503, statusText: '', advice: BLOCK });
     expect(give(Object.freeze(new Refusal()))).toEqual({ success: false, advice: BLOCK });
   });

@@ -2,6 +2,7 @@ import { describeFreshness, type FreshnessKind, type FreshnessLabel } from '@bre
 import { describe, expect, test } from 'vitest';
 import { withAdvice } from './advice.ts';
 import { labelForModel, modelOutputOf } from './model-output.ts';
+import { NodeResponse } from './test-support/node-response.ts';
 
 const stale: FreshnessLabel = { kind: 'stale', retrievedUnixMs: 0 };
 const words = describeFreshness(stale);
@@ -97,7 +98,7 @@ describe('R5: toModelOutput of a result with advice', () => {
     ['a plain object', { ok: false, status: 503 }],
     ['an object of a class', new Refusal()],
     ['a Response', new Response('down', { status: 503 })],
-    ['a frozen Response', Object.freeze(new Response('down', { status: 503 }))],
+    ['a frozen Response', Object.freeze(new NodeResponse('down', { status: 503 }))],
     ['an error', Object.assign(new Error('down'), { status: 503 })],
     ['an object with a text', { status: 503, error: { message: 'down' } }],
     ['an MCP result', { status: 503, isError: true, content: [{ type: 'text', text: 'down' }] }],
